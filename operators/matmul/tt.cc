@@ -60,6 +60,7 @@ class TTOp final : public Operator<CPUContext> {
                      X.sizes(), ", want the product of inp_sizes");
     CAFFE_ENFORCE(Input(1).dim() == 1 && Input(1).dim(0) == result_, "input 1 (b) has shape ",
                   Input(1).sizes(), ", want [", result_, "], the product of out_sizes");
+    CAFFE_ENFORCE_EQ(Input(2).dim(), 1, "rank of input 2 (cores) of shape ", Input(2).sizes());
     CAFFE_ENFORCE_GE(Input(2).numel(), elements_, "elements of input 2 (cores)");
     for (int i = 0; i < 3; ++i) RequireElements<float>(Input(i));
     const int64_t batch = X.dim(0);
@@ -115,7 +116,7 @@ void RegisterTt() {
       .Args(kTtInputSizes, kTtOutputSizes, kTtRanks)
       .Input(0, "X", "[N, *] float: N rows, each of the product of inp_sizes")
       .Input(1, "b", "[O] float: added to each row of the result; O: the product of out_sizes")
-      .Input(2, "cores", "float: the cores, the last one first")
+      .Input(2, "cores", "[K] float: the cores, the last one first")
       .Output(0, "Y", "[N, O] float")
       .TypesOfInput(0, {.accepted = {TensorProto::FLOAT}})
       .TypesOfInput(1, {.accepted = {TensorProto::FLOAT}})

@@ -38,6 +38,8 @@ TEST(TTTest, RejectsInvalidCalls) {
        "want 4)"},
       {kTwoCores, "X f 1,4; B f 5; C f 8",
        "input 1 (b) has shape [5], want [4], the product of out_sizes"},
+      {kTwoCores, "X f 1,4; B f 4; C f 2,4",
+       "rank of input 2 (cores) of shape [2, 4]: got 2, want 1"},
       {kTwoCores, "X f 1,4; B f 4; C f 7", "elements of input 2 (cores): got 7, want at least 8"},
       {"TT X B C -> Y inp_sizes=2,1 out_sizes=2,2,2 tt_ranks=1,1,1", "X f 1,2; B f 4; C f 8",
        "elements of argument out_sizes: got 3, want 2"},
