@@ -105,13 +105,16 @@ class FromRandRowsOp final : public Operator<CPUContext> {
     const int bits = x[0];
     CAFFE_ENFORCE(IsRandBitwidth(bits), "bitwidth in row 0 of input 0 (quantized_input) is ", bits,
                   ", want 1, 2, 4 or 8");
-    const int64_t n = CheckedMultiply<int64_t>(bytes, 8 / bits) - x[1];
+    const int unused = x[1];
+    const int64_t n = CheckedMultiply<int64_t>(bytes, 8 / bits) - unused;
     CAFFE_ENFORCE_GE(n, 0, "elements of a row of input 0 (quantized_input) of shape ", X.sizes(),
-                     " with ", int{x[1]}, " unused codes");
+                     " with ", unused, " unused codes");
     float* y = OutputData<float>(0, {rows, n});
     for (int64_t row = 0; row < rows; ++row, y += n, x += kRandHeaderBytes + bytes) {
       CAFFE_ENFORCE_EQ(int{x[0]}, bits, "bitwidth in row ", row,
                        " of input 0 (quantized_input), want that of row 0");
+      CAFFE_ENFORCE_EQ(int{x[1]}, unused, "unused codes of row ", row,
+                       " of input 0 (quantized_input), want those of row 0");
       float range[2];
       std::memcpy(range, x + 2, sizeof range);
       const auto step = static_cast<float>(StepOfRow(range[0], range[1], bits));
@@ -153,7 +156,7 @@ void RegisterRowwiseRand() {
   RegisterSchema("FusedRandRowwiseQuantizedToFloat", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Input(0, "quantized_input", "uint8 [N, 10 + S], N at least 1: rows of one bitwidth")
+      .Input(0, "quantized_input", "uint8 [N, 10 + S], N at least 1: rows of one bitwidth and size")
       .Output(0, "float_input", "float [N, D]: the least element + code * step")
       .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>&) {
         return std::vector<TensorShape>{UnknownShapeOf(TensorProto::FLOAT)};

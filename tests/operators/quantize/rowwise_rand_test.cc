@@ -99,6 +99,8 @@ TEST(RowwiseRandTest, RejectsInvalidCalls) {
        "want at least 0"},
       {from, "X u 2,11 = 4,0,0,0,0,0,0,0,0,0,0,8,0,0,0,0,0,0,0,0,0,0",
        "bitwidth in row 1 of input 0 (quantized_input), want that of row 0 (got 8, want 4)"},
+      {from, "X u 2,11 = 4,0,0,0,0,0,0,0,0,0,0,4,1,0,0,0,0,0,0,0,0,0",
+       "unused codes of row 1 of input 0 (quantized_input), want those of row 0 (got 1, want 0)"},
   });
 }
 
