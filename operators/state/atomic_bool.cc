@@ -42,9 +42,10 @@ class ConditionalSetAtomicBoolOp final : public AtomicBoolOp {
  public:
   using AtomicBoolOp::AtomicBoolOp;
   bool RunOnDevice() override {
+    std::atomic<bool>& flag = Flag();
     const Tensor& condition = Input(1);
     CAFFE_ENFORCE_GE(condition.numel(), 1, "elements of input 1 (condition)");
-    if (condition.data<bool>()[0]) Flag().store(true);
+    if (condition.data<bool>()[0]) flag.store(true);
     return true;
   }
 };

@@ -41,6 +41,11 @@ TEST(AtomicBoolTest, RejectsInvalidInputs) {
   ExpectThrows([&] { RunOp(&ws, kSet); }, "the tensor holds elements of type int32, want bool");
   ws.CreateBlob("flag")->GetMutable<std::unique_ptr<std::atomic<bool>>>()->reset();
   ExpectThrows([&] { RunOp(&ws, kCheck); }, "input 0 (atomic_bool) holds no flag");
+  // Also where nothing is set.
+  Feed<bool>(&ws, "C", {1}, {false});
+  ExpectThrows([&] { RunOp(&ws, kSet); }, "input 0 (atomic_bool) holds no flag");
+  Feed<bool>(&ws, "flag", {1}, {false});
+  ExpectThrows([&] { RunOp(&ws, kSet); }, "holds Tensor");
 }
 
 }  // namespace
