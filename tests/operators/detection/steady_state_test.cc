@@ -33,6 +33,7 @@ constexpr char kNet[] = R"(
   op { type: "CollectAndDistributeFpnRpnProposals" input: "R" input: "p" output: "Z" output: "Z1" output: "i"
        arg { name: "rpn_min_level" i: 1 } arg { name: "rpn_max_level" i: 1 }
        arg { name: "roi_min_level" i: 1 } arg { name: "roi_max_level" i: 1 } }
+  op { type: "RMACRegions" input: "X" output: "regions" }
 )";
 
 TEST(DetectionOperatorsTest, AllocateNothingOnceWarm) {

@@ -12,6 +12,7 @@ constexpr char kNet[] = R"(
   op { type: "GivenTensorFill" output: "given" arg { name: "shape" ints: 2 } arg { name: "values" floats: 1 floats: 2 } }
   op { type: "GaussianFill" output: "normal" arg { name: "shape" ints: 5 } }
   op { type: "UniformFill" input: "X" output: "uniform" }
+  op { type: "Float16ConstantFill" output: "halves" arg { name: "shape" ints: 5 } arg { name: "value" f: 0.5 } }
   op { type: "Range" input: "N" output: "range" }
 )";
 

@@ -20,6 +20,7 @@ constexpr char kNet[] = R"(
   op { type: "UpsampleNearestGradient" input: "X" input: "large" output: "large_grad" }
   op { type: "SpaceToBatch" input: "X" output: "narrow" }
   op { type: "BatchToSpace" input: "narrow" output: "wide" }
+  op { type: "NormalizePlanarYUV" input: "X" input: "means" input: "means" output: "normal" }
 )";
 
 TEST(ImageOperatorsTest, AllocateNothingOnceWarm) {
@@ -27,6 +28,7 @@ TEST(ImageOperatorsTest, AllocateNothingOnceWarm) {
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 4, 6, 6});
   test::Feed<float>(&ws, "scales", {2}, {1.5f, 2});
+  test::Feed<float>(&ws, "means", {1, 4}, {1, 2, 3, 4});
   NetBase* net = ws.CreateNet(test::ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());

@@ -1,6 +1,8 @@
 #include <string>
 
+#include "caffe2_core/runtime/net.h"
 #include "tests/operators/common/call_tables.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -50,6 +52,26 @@ TEST(TTTest, RejectsInvalidCalls) {
       {"TT X B C -> Y inp_sizes=0,2 out_sizes=2,1 tt_ranks=1,1,1", "X f 1,2; B f 2; C f 8",
        "argument inp_sizes: got 0, want at least 1"},
   });
+}
+
+TEST(TTTest, AllocatesNothingOnceWarm) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 2}, 1);
+  FeedRange<float>(&ws, "B", {3});
+  FeedRange<float>(&ws, "C", {7}, 1);
+  NetBase* const net = ws.CreateNet(ParseNet(R"(
+      name: "n"
+      op { type: "TT" input: "X" input: "B" input: "C" output: "Y" arg { name: "inp_sizes" ints: 1 ints: 2 }
+           arg { name: "out_sizes" ints: 1 ints: 3 } arg { name: "tt_ranks" ints: 1 ints: 1 ints: 1 } })"));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  // [1, 2] * [[1, 2, 3], [4, 5, 6]] * 7 + [0, 1, 2]
+  ExpectTensor<float>(ws, "Y", {1, 3}, {63, 85, 107});
 }
 
 }  // namespace

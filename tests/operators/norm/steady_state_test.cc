@@ -29,6 +29,7 @@ constexpr char kNet[] = R"(
   op { type: "LpNorm" input: "X" output: "norm" }
   op { type: "LpNormGradient" input: "X" input: "norm" output: "dX" }
   op { type: "SparseNormalize" input: "W" input: "K" output: "W" }
+  op { type: "Float16SparseNormalize" input: "H" input: "K" output: "H" }
 )";
 
 TEST(NormOperatorsTest, AllocateNothingOnceWarm) {
@@ -39,6 +40,7 @@ TEST(NormOperatorsTest, AllocateNothingOnceWarm) {
   for (const char* name : {"s", "b", "m", "v"}) test::FeedRandom(&ws, name, {3}, 1, 2);
   test::FeedRandom(&ws, "W", {2, 3}, 1, 2);
   test::Feed<int64_t>(&ws, "K", {1}, {1});
+  test::Feed<float16>(&ws, "H", {2, 1}, {float16(3.0f), float16(2.0f)});
   NetBase* net = ws.CreateNet(test::ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());

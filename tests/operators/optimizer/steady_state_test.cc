@@ -18,6 +18,7 @@ constexpr char kNet[] = R"(
   op { type: "RowWiseSparseAdagrad" input: "P" input: "W" input: "I" input: "R" input: "L" output: "P" output: "W" }
   op { type: "RmsProp" input: "G" input: "S" input: "M" input: "L" output: "G" output: "S" output: "M" }
   op { type: "GFtrl" input: "P" input: "Z" input: "G" output: "P" output: "Z" }
+  op { type: "SparseLpRegularizer" input: "P" input: "I" output: "P" }
   op { type: "Lars" input: "P" input: "G" input: "one" input: "one" input: "one" output: "rate" }
 )";
 

@@ -34,6 +34,11 @@ constexpr char kNet[] = R"(
        output: "f2" output: "k2" output: "w2" output: "v2" }
   op { type: "MergeMultiListFeatureTensorsGradient" input: "F" input: "N" input: "v2" output: "v2_grad" }
   op { type: "DenseVectorToIdList" input: "X" output: "set" output: "ids" }
+  op { type: "CTCGreedyDecoder" input: "C" output: "label_counts" output: "labels" }
+  op { type: "CTCBeamSearchDecoder" input: "C" input: "E" output: "result_counts" output: "results" output: "chances"
+       arg { name: "num_candidates" i: 2 } }
+  op { type: "ViterbiPath" input: "X" input: "Q" output: "path" }
+  op { type: "SwapBestPath" input: "X" input: "path" output: "swapped" }
 )";
 
 TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
@@ -50,6 +55,10 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   FeedRange<bool>(&ws, "B", {3, 2});
   Feed<int32_t>(&ws, "F", {2}, {1, 2});
   FeedRange<int64_t>(&ws, "I", {3}, 7);
+  // Two sequences of three steps; class 0 is the blank.
+  FeedRandom(&ws, "C", {3, 2, 4}, 0.1f, 1);
+  Feed<int32_t>(&ws, "E", {2}, {3, 2});
+  Feed<float>(&ws, "Q", {2, 2}, {0, 0, 0, 0});
   NetBase* net = ws.CreateNet(ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
@@ -61,6 +70,7 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   ExpectTensor<float>(ws, "rows", {3, 2}, {1, 2, 3, 4, 5, 6});
   ExpectTensor<float>(ws, "first", {1, 2}, {2, 1});
   ExpectTensor<float>(ws, "v2_grad", {6}, {1, 2, 3, 4, 5, 6});
+  ExpectTensor<int32_t>(ws, "path", {3}, {1, 1, 1});
   ExpectTensor<float>(ws, "trimmed", {3, 2}, {1, 2, 3, 4, 5, 6});
 }
 

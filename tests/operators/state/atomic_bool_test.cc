@@ -1,6 +1,8 @@
 #include <atomic>
 #include <memory>
 
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::atomic_bool_test {
@@ -30,6 +32,22 @@ TEST(AtomicBoolTest, StaysTrueOnceTheConditionHolds) {
   ExpectFlag(&ws, true);
   RunOp(&ws, kCreate);
   ExpectFlag(&ws, false);
+}
+
+TEST(AtomicBoolTest, AllocatesNothingOnceWarm) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
+  Workspace ws;
+  RunOp(&ws, kCreate);
+  Feed<bool>(&ws, "C", {1}, {true});
+  NetBase* const net =
+      ws.CreateNet(ParseNet(MakeString("name: 'n' op { ", kSet, " } op { ", kCheck, " }")));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  ExpectTensor<bool>(ws, "V", {1}, {true});
 }
 
 TEST(AtomicBoolTest, RejectsInvalidInputs) {
