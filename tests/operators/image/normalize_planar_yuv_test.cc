@@ -25,6 +25,10 @@ TEST(NormalizePlanarYUVTest, RejectsInvalidCalls) {
       {"NormalizePlanarYUV X M S -> Y", "X f 1,3,1,2; M f 3; S f 1,3",
        "input 1 (mean) has shape [3], want [1, 3]: the channels of input 0 (X) of shape [1, 3, 1, "
        "2]"},
+      {"NormalizePlanarYUV X M S -> Y", "X f 1,3,1,2; M f 1,2; S f 1,3",
+       "input 1 (mean) has shape [1, 2], want [1, 3]: the channels of input 0 (X) of shape [1, 3, "
+       "1, "
+       "2]"},
       {"NormalizePlanarYUV X M S -> Y", "X f 1,3,1,2; M f 1,3; S f 0,3",
        "input 2 (deviation) has shape [0, 3], want [1, 3]: the channels of input 0 (X) of shape "
        "[1, 3, 1, 2]"},

@@ -55,6 +55,9 @@ TEST(SparseNormalizeTest, ScalesRowsOfFloat16) {
   ExpectTensor<float16>(ws, "P", {3, 2}, {1.80078125f, 2.400390625f, 0.0f, 0.0f, 3.0f, 0.0f});
   Feed<float>(&ws, "P", {1, 2}, {3, 4});
   ExpectThrows([&] { RunOp(&ws, text); }, "float16");
+  Feed<float16>(&ws, "P", {2, 1}, {3.0f, 4.0f});
+  Feed<int64_t>(&ws, "I", {1}, {2});
+  ExpectThrows([&] { RunOp(&ws, text); }, "element 0 of input 1 (indices) is 2, want 0 to 1");
 }
 
 TEST(SparseNormalizeTest, HasNoGradientAndNamesWhatDoesNotFit) {

@@ -26,6 +26,8 @@ TEST(QuantDecodeTest, RejectsInvalidCalls) {
        "the tensor holds elements of type double, want float"},
       {"QuantDecodeGradient B C G -> Y", "B f 4; C u 2; G f 1",
        "elements of input 2 (the gradient of decoded_0), want those of its codes (got 1, want 2)"},
+      {"QuantDecodeGradient B C G -> Y", "B f 4; C i 1 = -1; G f 1",
+       "element 0 of input 1 (codes_0) is -1, want 0 to 3"},
       {"QuantDecodeGradient B C G -> Y", "B f 4; C u 2 = 0,4; G f 2",
        "element 1 of input 1 (codes_0) is 4, want 0 to 3"},
   });

@@ -64,6 +64,11 @@ TEST(FlexibleTopKGradientTest, PutsGradientsAtTheirIndices) {
        "elements of input 2 (dValues), want the sum of input 1 (K) (got 2, want 3)"},
       {"FlexibleTopKGradient X K G I -> Y", "X f 2,3; K l 2 = 1,2; G f 3; I l 2",
        "elements of input 3 (Indices), want the sum of input 1 (K) (got 2, want 3)"},
+      {"FlexibleTopKGradient X K G I -> Y", "X f 2,3; K l 1 = 1; G f 1; I l 1",
+       "elements of input 1 (K), want one for each row of input 0 (X) of shape [2, 3] (got 1, want "
+       "2)"},
+      {"FlexibleTopKGradient X K G I -> Y", "X f 1,3; K l 1 = 1; G f 1; I l 1 = -1",
+       "element 0 of input 3 (Indices) is -1, want 0 to 2"},
       {"FlexibleTopKGradient X K G I -> Y", "X f 1,3; K l 1 = 2; G f 2; I l 2 = 0,3",
        "element 1 of input 3 (Indices) is 3, want 0 to 2"},
   });

@@ -62,6 +62,11 @@ TEST(CTCBeamSearchDecoderTest, RejectsInvalidCalls) {
        "argument \"num_candidates\" is -1, want at least 0"},
       {"CTCBeamSearchDecoder X -> L V", "X f 2",
        "rank of input 0 (INPUTS) of shape [2]: got 1, want 3"},
+      {"CTCBeamSearchDecoder X -> L V", "X f 2,1,0",
+       "input 0 (INPUTS) has shape [2, 1, 0], want at least one class"},
+      {"CTCBeamSearchDecoder X N -> L V", "X f 2,2,2; N i 1 = 1",
+       "elements of input 1 (SEQ_LEN), want one for each sequence of input 0 (INPUTS) of shape [2, "
+       "2, 2] (got 1, want 2)"},
       {"CTCBeamSearchDecoder X N -> L V", "X f 2,1,2; N i 1 = 3",
        "element 0 of input 1 (SEQ_LEN) is 3, want 0 to 2"},
   });

@@ -13,7 +13,7 @@ const char* const kSet = R"(type: "ConditionalSetAtomicBool" input: "flag" input
 const char* const kCheck = R"(type: "CheckAtomicBool" input: "flag" output: "V")";
 
 void ExpectFlag(Workspace* ws, bool value) {
-  RunOp(ws, kCheck);
+  ExpectShapeInferred(ws, kCheck);
   ExpectTensor<bool>(*ws, "V", {1}, {value});
 }
 
