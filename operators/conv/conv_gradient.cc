@@ -109,7 +109,7 @@ void RegisterGradientOf(const char* forward) {
   DeclareConvArguments(schema);
   RegisterCpuOperator<ConvGradientOp<CPUContext, ConvGradientOnCpu<kTransposed>, kTransposed>>(
       type, __FILE__);
-  RegisterGradient<GetConvGradient>(forward, __FILE__);
+  RegisterConvGradientMaker(forward, __FILE__);
 }
 
 }  // namespace
@@ -121,6 +121,10 @@ ConvGradientPositions FindConvGradientOutputs(bool no_bias, int inputs, int outp
                         : ", want 2 or 3 without no_bias: dfilter, dbias and dX");
   if (no_bias) return {-1, outputs > 1 ? 1 : -1};
   return {1, outputs > 2 ? 2 : -1};
+}
+
+void RegisterConvGradientMaker(std::string_view forward, const char* file) {
+  RegisterGradient<GetConvGradient>(forward, file);
 }
 
 void RegisterConvGradient() {

@@ -7,6 +7,7 @@
 // Supports float only, and everything that the forward operators support.
 
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct ConvGradientPositions {
 // THROWS if the operator has too few inputs, or a number of outputs that does not match no_bias.
 ConvGradientPositions FindConvGradientOutputs(bool no_bias, int inputs, int outputs);
 #pragma GCC visibility pop
+
+// Registers the gradient maker of `forward`, whose gradient operator has the inputs and outputs above.
+void RegisterConvGradientMaker(std::string_view forward, const char* file);
 
 // What an operator passes to its runner. X, dY and the filter are not empty.
 struct ConvGradientTensors {

@@ -260,7 +260,8 @@ TEST(SchemaFactsTest, DefaultsOfArgumentsAreTheOriginals) {
   EXPECT_GT(compared, 1000);
 }
 
-// Types of which an operand has another name on purpose: where the original says in other words what it is.
+// Types of which an operand has another name on purpose: where the original says in other words what it is. It has no
+// name for the first input of LC.
 bool HasOtherNames(const std::string& type) {
   static const std::set<std::string> types = {"Adagrad",
                                               "Adam",
@@ -276,6 +277,10 @@ bool HasOtherNames(const std::string& type) {
                                               "GroupSpatialSoftmaxGradient",
                                               "ImageInput",
                                               "IntIndexCreate",
+                                              "LC",
+                                              "LC1D",
+                                              "LC2D",
+                                              "LC3D",
                                               "Lars",
                                               "LearningRate",
                                               "LengthsMaxWithMainInputAndForwardOutputGradient",

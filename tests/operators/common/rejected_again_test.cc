@@ -50,6 +50,13 @@ std::vector<RejectedAgainRow> ConvRows() {
       {"ConvTransposeGradient X w G -> D E F kernel=2",
        "X f 1,2,3,4; w f 2,3,2,2; G f 1,3,4,5",
        {"X f 1,3,3,4", "X f 1,2,4,4", "w f 2,4,2,2", "G f 1,3,5,4", "G f 60"}},
+      {"LC X w b -> Y kernel=2",
+       "X f 1,2,3,4; w f 2,3,5,2,2,2; b f 2,3,5",
+       {"X f 1,3,3,4", "X f 1,2,4,4", "X f 1,2,12", "w f 2,3,5,2,2,3", "w f 3,2,5,2,2,2",
+        "b f 2,3,4", "b f 30", "X d 1,2,3,4", "w d 2,3,5,2,2,2", "b d 2,3,5"}},
+      {"LCGradient X w G -> D E F kernel=2",
+       "X f 1,2,3,4; w f 2,3,5,2,2,2; G f 1,5,2,3",
+       {"X f 1,3,3,4", "X f 2,2,3,4", "w f 2,3,4,2,2,2", "G f 1,5,3,2", "G f 30", "G d 1,5,2,3"}},
   };
 }
 

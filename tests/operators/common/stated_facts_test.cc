@@ -249,6 +249,8 @@ const NamedRow kNamedRows[] = {
     {"ConvGradient", "X filter dY", "dfilter dbias dX"},
     {"ConvTranspose", "X filter bias", "Y"},
     {"ConvTransposeGradient", "X filter dY", "dfilter dbias dX"},
+    {"LC", "X filter bias", "Y"},
+    {"LC2DGradient", "X filter dY", "dfilter dbias dX"},
     {"ConvInteger", "X W x_zero_point w_zero_point", "Y"},
     {"QLinearConv", "X x_scale x_zero_point W w_scale w_zero_point y_scale y_zero_point B", "Y"},
     {"MatMulInteger", "A B a_zero_point b_zero_point", "Y"},

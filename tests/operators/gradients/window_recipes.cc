@@ -80,6 +80,32 @@ void DraftConv(Draft& draft, const std::string& type) {
   if (!bias) draft.Argument("no_bias", 1);
 }
 
+// A filter for each output position.
+void DraftLocallyConnected(Draft& draft, const std::string& type) {
+  const Windows windows = RandomWindows(draft, AxesOf(type, draft.Int(1, 3)), true);
+  const Dims axes = RandomAxes(draft, windows);
+  const size_t count = axes.size();
+  Dims filters;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t reach = (windows.kernels[i] - 1) * windows.dilations[i] + 1;
+    filters.push_back(
+        (axes[i] + windows.pads[i] + windows.pads[count + i] - reach) / windows.strides[i] + 1);
+  }
+  const int64_t c = draft.Int(1, 2), m = draft.Int(1, 2);
+  Dims biases = filters;
+  biases.push_back(m);
+  const Dims filter = ImageDims(windows.nhwc, m, c, windows.kernels);
+  filters.insert(filters.end(), filter.begin(), filter.end());
+  draft.FeedSmooth("X", ImageDims(windows.nhwc, draft.Int(1, 2), c, axes));
+  draft.FeedSmooth("W", filters);
+  draft.FeedSmooth("b", biases);
+  const bool bias = draft.Coin();
+  draft.SetOperator(
+      type, bias ? std::vector<std::string>{"X", "W", "b"} : std::vector<std::string>{"X", "W"},
+      {"Y"});
+  StateWindows(draft, windows);
+}
+
 void DraftConvTranspose(Draft& draft, const std::string& type) {
   const Windows windows = RandomWindows(draft, 2, false);
   const Dims axes = {draft.Int(2, 3), draft.Int(2, 3)};
@@ -191,6 +217,9 @@ std::vector<Recipe> WindowRecipes() {
     recipes.push_back({type, "", DraftConv});
   }
   recipes.push_back({"ConvTranspose", "", DraftConvTranspose});
+  for (const char* type : {"LC", "LC1D", "LC2D", "LC3D"}) {
+    recipes.push_back({type, "", DraftLocallyConnected});
+  }
   for (const char* type : {"AveragePool", "AveragePool1D", "AveragePool2D", "AveragePool3D",
                            "MaxPool", "MaxPool1D", "MaxPool2D", "MaxPool3D"}) {
     recipes.push_back({type, "", DraftPool});
