@@ -62,7 +62,7 @@ OperatorFamily FamilyByName(const std::string& type) {
   if (HasPart(type, {"Loss", "CrossEntropy", "Accuracy", "Distance", "Similarity"})) {
     return OperatorFamily::kLoss;
   }
-  if (IsOneOf(type, {"ConvRelu", "HardSwish", "LogSoftmax", "Relu6", "SpatialSoftmax"})) {
+  if (IsOneOf(type, {"HardSwish", "LogSoftmax", "Relu6", "SpatialSoftmax"})) {
     return OperatorFamily::kActivation;
   }
   if (HasPart(type, {"Convert"})) return OperatorFamily::kOther;

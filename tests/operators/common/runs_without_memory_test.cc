@@ -158,6 +158,8 @@ TEST_F(RunsWithoutMemoryTest, WindowsPlanAfterwards) {
        "X f 2,5,6,5; w f 4,5,2,2; G f 2,4,5,4"},
       {"ConvTransposeGradient X w G -> D E F kernel=2", "X f 1,2,3,4; w f 2,3,2,2; G f 1,3,4,5",
        "X f 2,5,6,5; w f 5,4,2,2; G f 2,4,7,6"},
+      {"ConvRelu X w b -> Y kernel=2", "X f 1,2,3,4; w f 3,2,2,2; b f 3",
+       "X f 2,5,6,5; w f 4,5,2,2; b f 4"},
       {"LC X w b -> Y kernel=2", "X f 1,2,3,4; w f 2,3,5,2,2,2; b f 2,3,5",
        "X f 2,3,4,4; w f 3,3,6,3,2,2; b f 3,3,6"},
       {"LCGradient X w G -> D E F kernel=2", "X f 1,2,3,4; w f 2,3,5,2,2,2; G f 1,5,2,3",

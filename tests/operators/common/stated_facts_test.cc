@@ -249,6 +249,7 @@ const NamedRow kNamedRows[] = {
     {"ConvGradient", "X filter dY", "dfilter dbias dX"},
     {"ConvTranspose", "X filter bias", "Y"},
     {"ConvTransposeGradient", "X filter dY", "dfilter dbias dX"},
+    {"ConvRelu", "X filter bias", "Y"},
     {"LC", "X filter bias", "Y"},
     {"LC2DGradient", "X filter dY", "dfilter dbias dX"},
     {"ConvInteger", "X W x_zero_point w_zero_point", "Y"},

@@ -19,6 +19,7 @@ TEST(NetworkInferenceRowsTest, OfConvolutionsAndPools) {
       {"Conv", "kernels=3,", "f[0,2,7] f[6,2,3]", "f[0,6,5]"},
       {"Conv", "kernels=2,2,2", "f[1,2,3,4,5] f[6,2,2,2,2]", "f[1,6,2,3,4]"},
       {"Conv1D", "kernels=3,", "f[1,2,7] f[6,2,3]", "f[1,6,5]"},
+      {"ConvRelu", "kernel=3", "f[2,4,7,9] f[6,4,3,3] f[6]", "f[2,6,5,7]", "01"},
       {"LC", "kernel=3 pad=1", "f[2,4,7,9] f[7,9,6,4,3,3] f[7,9,6]", "f[2,6,7,9]", "01"},
       {"LC1D", "kernels=3, strides=2,", "f[0,2,7] f[3,6,2,3]", "f[0,6,3]"},
       {"LC3D", "kernels=2,2,2 order=NHWC", "f[1,3,4,5,2] f[2,3,4,6,2,2,2,2]", "f[1,2,3,4,6]"},

@@ -53,7 +53,7 @@ TEST(OperatorFamilyTest, UnknownTypesFollowTheFirstPartThatIsKnown) {
       {"convolution", {"ZzConv", "ConvNorm", "Int8ZzConvFill"}},
       {"pooling", {"ZzPool", "ZzRoIAlign", "ZzPoolNorm", "ZzPoolGradient"}},
       {"normalization", {"ZzNorm", "ZzSpatialBN", "ZzLRN", "ZzAffineChannel", "NormFill"}},
-      {"activation", {"ConvRelu", "Relu6Gradient", "HardSwish", "Int8Relu6"}},
+      {"activation", {"Relu6Gradient", "HardSwish", "Int8Relu6"}},
       {"shape and indexing", {"ResizeBilinear", "StackGrad"}},
       {"matrix multiplication",
        {"Attention", "FCRelu", "FbFC", "Gemm", "PackedFC", "Int8Gemm", "GemmQuantized",
