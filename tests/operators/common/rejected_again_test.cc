@@ -119,6 +119,9 @@ std::vector<RejectedAgainRow> MatrixRows() {
 
 std::vector<RejectedAgainRow> UnitRowsOfTable() {
   return {
+      {"InferenceLSTM X h c W R -> Y H C has_biases=0",
+       "X f 3,2,4; h f 1,2,5; c f 1,2,5; W f 20,4; R f 20,5",
+       {"X f 3,3,4", "X f 3,2,5", "h f 1,2,4", "c f 1,3,5", "W f 20,3", "R f 20,4", "R d 20,5"}},
       {"LSTMUnit h c g l t -> H C",
        "h f 1,2,3; c f 1,2,3; g f 1,2,12; l i 2 = 1,2; t i 1 = 1",
        {"h f 1,1,3", "c f 2,2,3", "c f 2,3", "g f 1,2,11", "g f 1,1,12", "l i 3 = 1", "l l 2 = 1",

@@ -252,6 +252,7 @@ const NamedRow kNamedRows[] = {
     {"ConvRelu", "X filter bias", "Y"},
     {"LC", "X filter bias", "Y"},
     {"LC2DGradient", "X filter dY", "dfilter dbias dX"},
+    {"InferenceLSTM", "X hidden_0 cell_0 weights", "output hidden cell"},
     {"ConvInteger", "X W x_zero_point w_zero_point", "Y"},
     {"QLinearConv", "X x_scale x_zero_point W w_scale w_zero_point y_scale y_zero_point B", "Y"},
     {"MatMulInteger", "A B a_zero_point b_zero_point", "Y"},
