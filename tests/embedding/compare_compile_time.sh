@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The original's own generated headers need its version of protobuf.
-for name in caffe2 caffe2_legacy metanet predictor_consts; do
+for name in caffe2 caffe2_legacy hsm metanet predictor_consts; do
   protoc -I"$prefix/include" --cpp_out="$work" "caffe2/proto/$name.proto"
 done
 # The original was built with a BLAS library that may be missing. It includes this header for the enumerations.

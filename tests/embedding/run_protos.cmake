@@ -13,7 +13,7 @@ endif()
 
 # Classes of other languages are complete: their names are those of Caffe2.
 file(MAKE_DIRECTORY ${WORK_DIR}/python)
-foreach(name caffe2 caffe2_legacy metanet predictor_consts)
+foreach(name caffe2 caffe2_legacy hsm metanet predictor_consts)
   run(${protoc} ${imports} --python_out=${WORK_DIR}/python caffe2/proto/${name}.proto)
 endforeach()
 

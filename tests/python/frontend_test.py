@@ -43,10 +43,11 @@ def test_serves_one_module_under_both_names():
 
 
 def test_builds_messages_that_the_front_end_lacks():
-    from caffe2.proto import metanet_pb2
+    from caffe2.proto import hsm_pb2, metanet_pb2
     assert caffe2_pb2.NetDef.DESCRIPTOR.full_name == "caffe2.NetDef"
     assert metanet_pb2.MetaNetDef().modelInfo.predictorType == "SINGLE_PREDICTOR"
     assert caffe2_pb2.TensorProto.FLOAT == 1
+    assert hsm_pb2.TreeProto(root_node={"word_ids": [3]}).SerializeToString() == b"\n\x02\x10\x03"
 
 
 def test_rewrites_names_that_were_removed():

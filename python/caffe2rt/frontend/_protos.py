@@ -8,7 +8,7 @@ import ast
 import importlib
 
 _PREFIX = "caffe2.proto."
-_OWN = ("caffe2", "caffe2_legacy", "metanet", "predictor_consts")
+_OWN = ("caffe2", "caffe2_legacy", "hsm", "metanet", "predictor_consts")
 
 
 def _stem(name):

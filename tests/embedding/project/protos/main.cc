@@ -31,13 +31,17 @@ int main(int argc, char** argv) {
          weights { dims: 1 data_type: FLOAT float_data: 2.5 }
          saved { nets { key: "k" value { name: "inner" } } }
          team { name: "t" arg { name: "size" i: 4 } }
-         devices { key: "gpu" value { device_type: 1 } })",
+         devices { key: "gpu" value { device_type: 1 } }
+         classes { root_node { word_ids: 3 } })",
       &recipe);
   failures += Check(parsed, "text");
   failures += Check(recipe.type() == caffe2::TensorProto_DataType_DOUBLE, "the default of an enum");
   failures += Check(recipe.devices().at("gpu").device_type() == caffe2::CUDA, "a map");
   const caffe2::Team& team = recipe.team();
   failures += Check(team.arg().i() == 4, "a message of the user's own in package caffe2");
+
+  const caffe2::TreeProto& classes = recipe.classes();
+  failures += Check(classes.root_node().word_ids(0) == 3, "a tree of classes");
 
   // The fields are the library's classes.
   caffe2::NetDef* net = recipe.mutable_net();
