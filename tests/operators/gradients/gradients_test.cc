@@ -24,6 +24,7 @@ const std::map<std::string, std::string>& LeftOut() {
       {"CopyRowsToTensor", "rows that are written have a gradient, as in Caffe2"},
       {"FloatToHalf", "half precision rounds more than the differences tell apart"},
       {"HalfToFloat", "half precision rounds more than the differences tell apart"},
+      {"HSoftmax", "wants a gradient of its second output, and overwrites it, as in Caffe2"},
       {"LambdaRankNdcg", "the gradient is that of half of the loss with constant weights"},
       {"NegateGradient", "the gradient differs from that of Y = X on purpose"},
       {"ZeroGradient", "the gradient differs from that of Y = X on purpose"},

@@ -24,6 +24,13 @@ constexpr char kNet[] = R"(
   op { type: "SigmoidCrossEntropyWithLogits" input: "X" input: "T" output: "rows" }
   op { type: "WeightedSigmoidCrossEntropyWithLogitsGradient"
        input: "rows" input: "X" input: "T" input: "T" output: "d" }
+  op { type: "HSoftmax" input: "X" input: "HW" input: "Hb" input: "word" output: "HY" output: "HI"
+       arg { name: "hierarchy"
+             s: "\022\012\010\000\022\006\010\000\020\002\030\000\022\012\010\001\022\006\010\000\020\002\030\001" } }
+  op { type: "HSoftmaxGradient" input: "X" input: "HW" input: "Hb" input: "word" input: "HI" input: "HY"
+       output: "d" output: "dHW" output: "dHb" output: "dHI"
+       arg { name: "hierarchy"
+             s: "\022\012\010\000\022\006\010\000\020\002\030\000\022\012\010\001\022\006\010\000\020\002\030\001" } }
   op { type: "SoftmaxWithLoss" input: "X" input: "label" output: "P" output: "Z" }
   op { type: "SoftmaxWithLossGradient" input: "X" input: "label" input: "P" input: "Z" output: "d" }
   op { type: "SpatialSoftmaxWithLoss" input: "SX" input: "SL" output: "SP" output: "SZ" }
@@ -36,6 +43,9 @@ TEST(LossOperatorsTest, AllocateNothingOnceWarm) {
   FeedRandom(&ws, "X", {4, 10}, 0, 1, 1);
   FeedRandom(&ws, "T", {4, 10}, 0, 1, 2);
   Feed<int32_t>(&ws, "label", {4}, {9, 0, 3, 3});
+  FeedRandom(&ws, "HW", {2, 10});
+  FeedRandom(&ws, "Hb", {2});
+  Feed<int32_t>(&ws, "word", {4}, {0, 1, 0, 1});
   FeedRandom(&ws, "SX", {1, 3, 1, 2});
   Feed<int32_t>(&ws, "SL", {1, 1, 2}, {-1, 1});
   NetBase* net = ws.CreateNet(ParseNet(kNet));
