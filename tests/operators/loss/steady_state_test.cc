@@ -31,6 +31,8 @@ constexpr char kNet[] = R"(
        output: "d" output: "dHW" output: "dHb" output: "dHI"
        arg { name: "hierarchy"
              s: "\022\012\010\000\022\006\010\000\020\002\030\000\022\012\010\001\022\006\010\000\020\002\030\001" } }
+  op { type: "HSoftmaxSearch" input: "X" input: "HW" input: "Hb" output: "Hnames" output: "Hscores"
+       arg { name: "tree" s: "\n\011\020\005\020\006\030\000\042\001r" } arg { name: "beam" f: 50 } }
   op { type: "SoftmaxWithLoss" input: "X" input: "label" output: "P" output: "Z" }
   op { type: "SoftmaxWithLossGradient" input: "X" input: "label" input: "P" input: "Z" output: "d" }
   op { type: "SpatialSoftmaxWithLoss" input: "SX" input: "SL" output: "SP" output: "SZ" }

@@ -229,6 +229,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Free",
                                  "Ftrl",
                                  "GFtrl",
+                                 "HSoftmaxSearch",
                                  "HasElements",
                                  "IndexFreeze",
                                  "IndexLoad",
