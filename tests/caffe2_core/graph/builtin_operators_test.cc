@@ -59,13 +59,14 @@ const std::set<std::string>& WithoutMaker() {
       "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap", "GatherFused8BitRowwise",
       "Find", "GatherRanges", "Glu", "KeySplit", "KeyValueToMap", "MapToKeyValue",
       "FileStoreHandlerCreate", "IndexGet", "StoreAdd", "StoreGet", "StoreSet", "StoreWait",
-      "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset", "IsNaN",
-      "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",
-      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", "PadEmptySamples", "ReduceTailSum",
-      "SortAndShuffle", "SparseLengthsPositionalWeightedSum", "StatRegistryCreate",
-      "StatRegistryExport", "StatRegistryUpdate", "SumReduceLike", "SumSqrElements", "TimerBegin",
-      "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding",
-      "NormalizePlanarYUV", "SparseLpRegularizer", "WeightedMultiSampling"};
+      "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset",
+      "HuffmanTreeHierarchy", "IsNaN", "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights",
+      "MergeDim", "Mod", "ONNXWhile", "PackedInt8BGRANHWCToNCHWCStylizerPreprocess",
+      "PadEmptySamples", "ReduceTailSum", "SortAndShuffle", "SparseLengthsPositionalWeightedSum",
+      "StatRegistryCreate", "StatRegistryExport", "StatRegistryUpdate", "SumReduceLike",
+      "SumSqrElements", "TimerBegin", "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset",
+      "VariableLengthSequencePadding", "NormalizePlanarYUV", "SparseLpRegularizer",
+      "WeightedMultiSampling"};
   return types;
 }
 

@@ -199,6 +199,7 @@ TEST(NetworkInferenceRowsTest, OfLosses) {
       {"HSoftmaxGradient", "hierarchy=h", "f[5,3] f[9,3] f[9] i[5] f[40] f[5]",
        "f[5,3] f[9,3] f[9] f[40]", "0"},
       {"HSoftmaxSearch", "tree=t topN=4", "f[5,3] f[9,3] f[9]", "s[5,4] f[5,4]", "0"},
+      {"HuffmanTreeHierarchy", "num_classes=3", "l[7]", "s[1]", ""},
       {"Perplexity", "", "f[5]", "f[]", ""},
       {"SmoothL1Loss", "", "f[5,4] f[5,4] f[5,4] f[5,4]", "f[]", ""},
       {"SmoothL1LossGradient", "", "f[5,4] f[5,3] f[5,3] f[5,3] f[]", "f[5,4]", "0"},
