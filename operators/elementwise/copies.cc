@@ -139,6 +139,12 @@ void RegisterCopies() {
       .OutputSharesInput(0, 0)
       .Traits({.family = OperatorFamily::kElementwise, .passes_on = AlwaysPassesOn});
   RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
+  CopySchema("AliasWithName", 1, "Y = X, sharing the memory of X, as Alias.")
+      .AllowInplace({{0, 0}})
+      .Args(kAliasName, kAliasBackward)
+      .OutputSharesInput(0, 0)
+      .Traits({.family = OperatorFamily::kElementwise, .passes_on = AlwaysPassesOn});
+  RegisterCpuOperator<AliasOp<CPUContext, true>>("AliasWithName", __FILE__);
 
   RegisterSchema("ZeroGradient", __FILE__)
       .NumInputs(1)

@@ -1,10 +1,12 @@
 #pragma once
 // Copy, CopyFromCPUInput, CopyOnDeviceLike, EnsureCPUOutput, StopGradient and NegateGradient copy a
 // tensor of any type. CopyCPUToGPU and CopyGPUToCPU do too, but exist on CUDA only. Alias shares
-// the memory of its input. ZeroGradient has no output.
+// the memory of its input, and so does AliasWithName. ZeroGradient has no output.
 //
 // On a device, only EnsureCPUOutput and CopyGPUToCPU wait for the stream, and only if their input
 // is on the CPU.
+
+#include <string>
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -55,16 +57,28 @@ class CopyToCpuOp final : public Operator<Context> {
   }
 };
 
-template <class Context>
+inline constexpr ArgumentSpec<std::string> kAliasName{
+    "name", "", "a name for those who read the net; must be given", {}, true};
+inline constexpr ArgumentSpec<bool> kAliasBackward{
+    "is_backward", false, "for those who read the net: whether the name is of a backward pass"};
+
+// AliasWithName must have a name.
+template <class Context, bool kNamed = false>
 class AliasOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
-  AliasOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+  AliasOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {
+    if constexpr (kNamed) {
+      (void)this->ReadArgument(kAliasName);  // THROWS without it
+      (void)this->ReadArgument(kAliasBackward);
+    }
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     CAFFE_ENFORCE(X.IsShaped(), "input 0 (X) has neither shape nor data");
     Tensor* Y = Output(0);
+    if (Y == &X) return true;
     Y->ResizeLike(X);
     Y->ShareData(X);
     return true;

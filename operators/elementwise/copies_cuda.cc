@@ -17,6 +17,7 @@ void RegisterCopiesCuda() {
     RegisterOperator<CopyToCpuOp<CUDAContext>>(CUDA, type, __FILE__);
   }
   RegisterOperator<AliasOp<CUDAContext>>(CUDA, "Alias", __FILE__);
+  RegisterOperator<AliasOp<CUDAContext, true>>(CUDA, "AliasWithName", __FILE__);
   RegisterOperator<NoOutputOp<CUDAContext>>(CUDA, "ZeroGradient", __FILE__);
 }
 

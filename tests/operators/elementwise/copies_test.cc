@@ -1,3 +1,4 @@
+#include "tests/support/device_run.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -63,6 +64,22 @@ INSTANTIATE_TEST_SUITE_P(All, CopyTest,
                          testing::Values("Alias", "Copy", "CopyFromCPUInput", "CopyOnDeviceLike",
                                          "EnsureCPUOutput", "NegateGradient", "StopGradient"),
                          [](const auto& info) { return info.param; });
+
+TEST(AliasWithNameTest, SharesMemoryAndMustHaveAName) {
+  Workspace ws;
+  const Tensor* const X = Feed<float>(&ws, "X", {2}, {1, 2});
+  const std::string op = R"(type: "AliasWithName" input: "X" )";
+  const std::string name = R"(arg { name: "name" s: "part" } arg { name: "is_backward" i: 1 } )";
+  RunOp(&ws, op + R"(output: "Y" )" + name);
+  ExpectTensor<float>(ws, "Y", {2}, {1, 2});
+  // On a device, the harness copies the outputs.
+  if (test::TestDevice() == CPU) {
+    EXPECT_EQ(ws.GetBlob("Y")->Get<Tensor>().raw_data(), X->raw_data());
+  }
+  RunOp(&ws, op + R"(output: "X" )" + name);
+  ExpectTensor<float>(ws, "X", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, op + R"(output: "Y")"); }, "argument \"name\"");
+}
 
 TEST(ZeroGradientTest, ReadsItsInputAndWritesNothing) {
   Workspace ws;

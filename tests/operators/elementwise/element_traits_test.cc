@@ -44,7 +44,8 @@ TEST(ElementTraitsTest, StateWhichOperatorsPassTheirInputOn) {
   const auto with = [](const std::string& type, const std::string& rest) {
     return PassingOf("type: '" + type + "' input: 'x' output: 'y' " + rest);
   };
-  for (const char* type : {"Copy", "StopGradient", "NegateGradient", "Alias", "Sum"})
+  for (const char* type :
+       {"Copy", "StopGradient", "NegateGradient", "Alias", "AliasWithName", "Sum"})
     EXPECT_EQ(with(type, ""), PassesOn::kAlways) << type;
   // To or from a device, or of more than one input, or with other values.
   for (const char* type :

@@ -306,6 +306,11 @@ TEST_F(CopiesOnCudaTest, CopyInTheDirectionThatTheirNameStates) {
   ExpectTensor<float>(ws, "Z", {2, 3}, want);
   run("Alias", "D", "A");
   EXPECT_EQ(ws.GetBlob("A")->Get<Tensor>().raw_data(), ws.GetBlob("D")->Get<Tensor>().raw_data());
+  OperatorDef named =
+      ParseOp(R"(type: "AliasWithName" input: "D" output: "B" arg { name: "name" s: "part" })");
+  named.mutable_device_option()->set_device_type(CUDA);
+  ASSERT_TRUE(ws.RunOperatorOnce(named));
+  EXPECT_EQ(ws.GetBlob("B")->Get<Tensor>().raw_data(), ws.GetBlob("D")->Get<Tensor>().raw_data());
 }
 
 TEST_F(DropoutOnCudaTest, DropsTheRatioAndDrawsANewMaskInEachRun) {

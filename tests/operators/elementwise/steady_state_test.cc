@@ -50,6 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "Cast" input: "X" output: "Y" arg { name: "to" i: 2 })",
         R"(type: "Copy" input: "X" output: "Y")", R"(type: "Alias" input: "X" output: "Y")",
         R"(type: "NanCheck" input: "X" output: "Y")",
+        R"(type: "AliasWithName" input: "X" output: "Y" arg { name: "name" s: "part" })",
         R"(type: "Where" input: "rows" input: "X" input: "X2" output: "Y" arg { name: "broadcast_on_rows" i: 1 })",
         R"(type: "Conditional" input: "rows" input: "X" input: "X2" output: "Y")",
         R"(type: "Dropout" input: "X" output: "Y" arg { name: "is_test" i: 1 })",
