@@ -49,6 +49,25 @@ struct UpdateRange {
   }
 };
 
+// Updates a row of `block` elements, whose gradient starts at `g`.
+template <class Rule>
+CAFFE2RT_SIMD_INLINE inline void UpdateRow(const Rule& r, int64_t row, int64_t block, int64_t g,
+                                           float rate) {
+  const int64_t i = row * block;
+  if constexpr (Rule::kPerRow) {
+    const float squares = SumOfTerms(block, GradientSquare<Rule>{r, i, g});
+    const float mean = squares / static_cast<float>(block);
+    const float state = r.State(row, mean);
+    r.SetState(row, state);
+    const float factor = r.Factor(state, rate);
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t k = 0; k < block; ++k) r(i + k, g + k, factor, rate);
+  } else {
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t k = 0; k < block; ++k) r(i + k, g + k, rate);
+  }
+}
+
 // Updates the rows whose index leaves the remainder `piece` when divided by `pieces`.
 template <class Rule, class Index>
 struct UpdatePiece {
@@ -60,20 +79,9 @@ struct UpdatePiece {
     const int64_t block = sizes.block;
     const float rate = r.Rate();
     for (int64_t j = 0; j < sizes.count; ++j) {
-      const int64_t row = indices[j], i = row * block, g = j * block;
+      const int64_t row = indices[j], g = j * block;
       if (pieces > 1 && row % pieces != piece) continue;
-      if constexpr (Rule::kPerRow) {
-        const float squares = SumOfTerms(block, GradientSquare<Rule>{r, i, g});
-        const float mean = squares / static_cast<float>(block);
-        const float state = r.State(row, mean);
-        r.SetState(row, state);
-        const float factor = r.Factor(state, rate);
-        CAFFE2RT_SIMD_LOOP
-        for (int64_t k = 0; k < block; ++k) r(i + k, g + k, factor, rate);
-      } else {
-        CAFFE2RT_SIMD_LOOP
-        for (int64_t k = 0; k < block; ++k) r(i + k, g + k, rate);
-      }
+      UpdateRow(r, row, block, g, rate);
     }
   }
 };
