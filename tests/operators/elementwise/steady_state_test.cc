@@ -43,6 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "Mul" input: "X" input: "C" output: "Y" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
         R"(type: "LT" input: "X" input: "row" output: "Y")",
         R"(type: "Sum" input: "X" input: "X2" input: "X" output: "Y")",
+        R"(type: "SumRelu" input: "X" input: "X2" input: "X" output: "Y")",
         R"(type: "Mean" input: "X" input: "X2" output: "Y")",
         R"(type: "Pow" input: "X" output: "Y" arg { name: "exponent" f: 2.5 })",
         R"(type: "Pow" input: "X" input: "C" output: "Y" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
