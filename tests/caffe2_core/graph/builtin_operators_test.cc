@@ -66,7 +66,8 @@ const std::set<std::string>& WithoutMaker() {
       "StatRegistryCreate", "StatRegistryExport", "StatRegistryUpdate", "SumReduceLike",
       "SumSqrElements", "TimerBegin", "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset",
       "VariableLengthSequencePadding", "NormalizePlanarYUV", "SparseLpRegularizer",
-      "WeightedMultiSampling"};
+      "WeightedMultiSampling", "AliasWithName", "AveragePut", "ByteWeightDequant",
+      "ConcatBatchMatMulBatchGatherOp", "IncrementPut", "StdDevPut", "SumRelu"};
   return types;
 }
 

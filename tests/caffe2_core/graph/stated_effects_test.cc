@@ -65,7 +65,8 @@ TEST(StatedEffectsTest, ObjectsThatConcurrentStepsMayUseAreStated) {
       Types([](const OpSchema& schema) {
         return Numbers([&](int i) { return schema.input_is_synchronized(i); });
       }),
-      "Allgather:0 Allreduce:0 AllreduceCoalesced:0 AtomicAppend:0 AtomicIter:0:1 Barrier:0 "
+      "Allgather:0 Allreduce:0 AllreduceCoalesced:0 AtomicAppend:0 AtomicFetchAdd64:0:1 "
+      "AtomicFetchAdd:0:1 AtomicIter:0:1 Barrier:0 "
       "Broadcast:0 CheckAtomicBool:0 CheckCounterDone:0 CloneCommonWorld:0 CloseBlobsQueue:0 "
       "CloseRebatchingQueue:0 ComputeOffset:0 ConditionalSetAtomicBool:0 CountDown:0 CountUp:0 "
       "CreateBlobsQueueDB:0 CreateCommonWorld:0 "
@@ -73,14 +74,16 @@ TEST(StatedEffectsTest, ObjectsThatConcurrentStepsMayUseAreStated) {
       "GetCursorOffset:0 ImageInput:0 IndexFreeze:0 IndexGet:0 IndexLoad:0 IndexSize:0 "
       "IndexStore:0 "
       "LastNWindowCollector:3 ReadNextBatch:0 ReadRandomBatch:0 ReceiveTensor:0 Reduce:0 "
-      "ReduceScatter:0 ResetCounter:0 ResetCursor:0 RetrieveCount:0 SafeDequeueBlobs:0 "
+      "ReduceScatter:0 ReservoirSampling:3 ResetCounter:0 ResetCursor:0 RetrieveCount:0 "
+      "SafeDequeueBlobs:0 "
       "SafeEnqueueBlobs:0 SendTensor:0 SortAndShuffle:0 StatRegistryExport:0 StatRegistryUpdate:2 "
       "StoreAdd:0 StoreGet:0 StoreSet:0 StoreWait:0 TensorProtosDBInput:0 TextFileReaderRead:0 "
       "WeightedSampleDequeueBlobs:0:1:2:3:4:5");
   EXPECT_EQ(Types([](const OpSchema& schema) {
               return Numbers([&](int i) { return schema.output_is_synchronized(i); });
             }),
-            "AtomicAppend:0:1:2:3:4:5 AtomicIter:0");
+            "AtomicAppend:0:1:2:3:4:5 AtomicFetchAdd64:0 AtomicFetchAdd:0 AtomicIter:0 "
+            "ReservoirSampling:0:1:2:3");
 }
 
 TEST(StatedEffectsTest, OutputsThatShareMemoryAreStated) {
@@ -88,7 +91,7 @@ TEST(StatedEffectsTest, OutputsThatShareMemoryAreStated) {
               const auto& pairs = schema.shared_memory();
               return pairs.empty() ? "" : ":" + absl::StrJoin(pairs, ",", absl::PairFormatter(">"));
             }),
-            "Alias:0>0 rnn_internal_apply_link:1>0");
+            "Alias:0>0 AliasWithName:0>0 rnn_internal_apply_link:1>0");
 }
 
 TEST(StatedEffectsTest, EffectsBeyondBlobsAreStated) {
@@ -96,13 +99,14 @@ TEST(StatedEffectsTest, EffectsBeyondBlobsAreStated) {
   EXPECT_EQ(TypesWithEffect(Effect::kRandom),
             "CollectTensor: Dropout: Float16UniformFill: FloatToFusedRandRowwiseQuantized: "
             "GaussianFill: ImageInput: MSRAFill: "
-            "ONNXDropout: "
+            "ONNXDropout: ReservoirSampling: "
             "SparseDropoutWithReplacement: UniformFill: UniformIntFill: UniqueUniformFill: "
             "WeightedMultiSampling: WeightedSample: WeightedSampleDequeueBlobs: XavierFill:");
   EXPECT_EQ(
       TypesWithEffect(Effect::kEverything),
-      "AccumulateHistogram: GetAllBlobNames: StatRegistryExport: StatRegistryUpdate: TimerBegin: "
-      "TimerEnd: TimerGet: TimerGetAndEnd: WallClockTime:");
+      "AccumulateHistogram: AveragePut: Fail: GetAllBlobNames: IncrementPut: StatRegistryExport: "
+      "StatRegistryUpdate: StdDevPut: ThrowException: TimerBegin: TimerEnd: TimerGet: "
+      "TimerGetAndEnd: WallClockTime:");
   EXPECT_EQ(
       TypesWithEffect(Effect::kCommunication),
       "Allgather: Allreduce: AllreduceCoalesced: Barrier: Broadcast: CloneCommonWorld: "

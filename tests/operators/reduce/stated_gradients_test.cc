@@ -201,6 +201,11 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "APMeter",
                                  "CTCBeamSearchDecoder",
                                  "CTCGreedyDecoder",
+                                 "AtomicFetchAdd",
+                                 "AtomicFetchAdd64",
+                                 "Fail",
+                                 "ReservoirSampling",
+                                 "ThrowException",
                                  "CheckAtomicBool",
                                  "ConditionalSetAtomicBool",
                                  "CreateAtomicBool",
@@ -273,6 +278,18 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
     const std::string text = FewestOperands(type);
     ExpectRefusals({{[&] { DescribeGradient(text); },
                      "One should not call gradient for operator " + std::string(type) + "."}});
+  }
+}
+
+TEST(StatedGradientsTest, AreAnErrorForUpdatesOfSegments) {
+  for (const std::string update : {"SparseAdagrad", "RowWiseSparseAdagrad"}) {
+    for (const char* const sum : {"Sum", "WeightedSum", "Mean"}) {
+      for (const char* const ending : {"", "Approx"}) {
+        const std::string type = update + "FusedWithSparseLengths" + sum + "Gradient" + ending;
+        ExpectRefusals({{[&] { DescribeGradient(FewestOperands(type)); },
+                         "One should not call gradient for operator " + type + "."}});
+      }
+    }
   }
 }
 

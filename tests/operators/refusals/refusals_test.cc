@@ -235,6 +235,7 @@ TEST(RefusalsTest, OfHandlesThatHoldNothing) {
   FeedInput(&ws, "X f 2,3");
   FeedInput(&ws, "Z f 2,3");
   FeedInput(&ws, "I i 1");
+  FeedInput(&ws, "J i 1");
   const std::pair<const char*, const char*> cases[] = {
       {R"(type: "AtomicAppend" input: "mutex" input: "X" input: "Z" output: "X")",
        "input 0 (mutex) holds no mutex"},
@@ -243,6 +244,11 @@ TEST(RefusalsTest, OfHandlesThatHoldNothing) {
       {R"(type: "LastNWindowCollector" input: "X" input: "I" input: "Z" input: "mutex" output: "X" output: "I"
           arg { name: "num_to_collect" i: 2 })",
        "input 3 (MUTEX) holds no mutex"},
+      {R"(type: "ReservoirSampling" input: "X" input: "I" input: "Z" input: "mutex" output: "X" output: "I"
+          arg { name: "num_to_collect" i: 2 })",
+       "input 3 (MUTEX) holds no mutex"},
+      {R"(type: "AtomicFetchAdd" input: "mutex" input: "I" input: "J" output: "I" output: "K")",
+       "input 0 (mutex_ptr) holds no mutex"},
       {R"(type: "ConcatTensorVector" input: "list" output: "Y")",
        "input 0 holds no list of tensors"},
       {R"(type: "TensorVectorSize" input: "list" output: "Y")", "input 0 holds no list of tensors"},
