@@ -121,6 +121,18 @@ TEST(OutputRowsTest, EachMatrixHasItsPosition) {
             "y  int32 [2, 1, 1, 1, 1]\n  [0, 0, 0, :, :]\n  1\n  [1, 0, 0, :, :]\n  2\n");
 }
 
+// Without --top, ten rows are printed.
+TEST(OutputRowsTest, TopIsPrintedOfEveryRow) {
+  const TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", R"(name: "n" external_input: "x"
+      external_output: "y" op { type: "Copy" input: "x" output: "y" })");
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", net, "--input", "x=12,3", "--top", "2"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (int row = 0; row < 12; ++row)
+    EXPECT_THAT(result.out, testing::HasSubstr(MakeString("row ", row, "\n"))) << row;
+}
+
 // Neither rows without elements nor no rows have classes.
 TEST(OutputRowsTest, AnEmptyTensorHasNoLines) {
   const TempDir dir;

@@ -319,6 +319,16 @@ TEST(MiniDBTest, ReplacesTheFileOnlyWhenCommitted) {
   EXPECT_EQ(GetAll("minidb", dir.path("m")), (Records{{"new", "2"}}));
 }
 
+TEST(MiniDBTest, ACursorReadsTheFileThatWasOpened) {
+  const TempDir dir;
+  Put("minidb", dir.path("m"), db::NEW, {{"a", "1"}});
+  const auto database = CreateDB("minidb", dir.path("m"), db::READ);
+  std::filesystem::remove(dir.path("m"));
+  EXPECT_EQ(database->NewCursor()->key(), "a");
+  Put("minidb", dir.path("m"), db::NEW, {{"b", "1"}});
+  EXPECT_EQ(database->NewCursor()->key(), "a");
+}
+
 TEST(MiniDBTest, LaterCommitsGoToItsOwnFileWhateverHasTheName) {
   const TempDir dir;
   const auto first = CreateDB("minidb", dir.path("m"), db::NEW);

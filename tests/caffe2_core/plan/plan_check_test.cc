@@ -37,6 +37,20 @@ TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
                   .empty());
 }
 
+TEST(PlanCheckTest, FindsConflictsBelowAConcurrentStep) {
+  const std::string nets = Net("a", Op("ConstantFill", "", "x")) +
+                           Net("b", Op("ConstantFill", "", "x")) +
+                           Net("c", Op("ConstantFill", "", "z"));
+  const std::string inner = R"(concurrent_substeps: true substep { network: "a" }
+      substep { network: "b" } } substep { network: "c" } })";
+  for (const char* outer :
+       {"execution_step { concurrent_substeps: true substep { ", "execution_step { substep { "}) {
+    EXPECT_THAT(FindRacesInAnyWorkspace(test::ParsePlan(nets + outer + inner)),
+                testing::ElementsAre(HasSubstr("blob \"x\"")))
+        << outer;
+  }
+}
+
 // "b" reads y, which is an Alias of x, while "a" writes x. Any step in between that may write one of
 // them, and any doubt whether the Alias has run, ends what is known.
 TEST(PlanCheckTest, KnowsWhatAnEarlierStepHasMadeOneMemory) {

@@ -1,10 +1,8 @@
 // Logs on a full disk, tests of plans for Caffe2, and what data parallel nets and first tests check.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/training/data_file.h"
@@ -13,6 +11,7 @@
 #include "caffe2_core/training/training_log.h"
 #include "caffe2_core/training/training_plan.h"
 #include "tests/caffe2_core/training/small_run.h"
+#include "tests/support/file_limit.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -26,28 +25,6 @@ LogLine LossLine(int64_t iteration) {
   line.loss = 0.5;
   return line;
 }
-
-// Files of this process end at `bytes`, as on a full disk.
-class FileLimit {
- public:
-  explicit FileLimit(int64_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(bytes);
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileLimit(const FileLimit&) = delete;
-  FileLimit& operator=(const FileLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST(TrainingLogOnAFullDiskTest, HasWholeLinesOnly) {
   const TempDir dir;

@@ -151,6 +151,20 @@ TEST(CommonWorldTest, RejectsARankThatExistsTwice) {
   EXPECT_EQ(results[2].out, "done\n");
 }
 
+// The others may have been stopped with it.
+TEST(CommonWorldTest, TheTimeInWhichAProcessIsStoppedDoesNotCount) {
+  constexpr int kLimitMs = 5000;
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 2, kLimitMs);
+  while (!std::filesystem::exists(ranks.folder().path(KeyFile(0)))) std::this_thread::yield();
+  kill(ranks.pid(0), SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLimitMs + 200));
+  kill(ranks.pid(0), SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it would give up first
+  ranks.Start("meet", 1, 2, kLimitMs);
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.code, 0) << result.out;
+}
+
 TEST(CommonWorldTest, NamesTheKeysOfAnEarlierRun) {
   RankProcesses ranks;
   ranks.Start("meet", 0, 2, kTimeoutMs);

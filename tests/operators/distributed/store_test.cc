@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/support/file_limit.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -34,6 +35,20 @@ TEST(FileStoreTest, KeepsValuesUnderAnyKeyAndRemovesItsFolder) {
     EXPECT_TRUE(std::filesystem::exists(dir.path("run%2f7")));
   }
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+TEST(FileStoreTest, NoticesAFullDisk) {
+  const TempDir dir;
+  const StoreBlob store = MakeFileStore(dir.path(), "", FileAccess::Free());
+  {
+    const FileLimit limit(100);
+    ExpectThrows([&] { store->Set("k", std::string(1000, 'x')); }, "cannot write to ");
+    EXPECT_EQ(store->Find("k"), std::nullopt);
+    store->Set("short", "value");
+  }
+  EXPECT_EQ(store->Find("short"), "value");
+  store->Set("k", std::string(1000, 'x'));
+  EXPECT_EQ(store->Find("k"), std::string(1000, 'x'));
 }
 
 // Names of folders, and of the store's own files, are keys as any other.

@@ -46,6 +46,8 @@ const OnnxCase kCases[] = {
      {I32({3}, {7, -9, 100000}), F32({}, {2}), I8({}, {1})},
      {I8({3}, {5, -3, 127})}},
     {"QuantizeLinear", R"()", {F32({0, 3}, {}), F32({}, {1})}, {U8({0, 3}, {})}},
+    // By hand: 1.55 / 0.1 is less than 15.5 in floats, and 1.55 times the reciprocal is not.
+    {"QuantizeLinear", R"()", {F32({1}, {1.55}), F32({}, {0.1})}, {U8({1}, {15})}},
     // By hand: output_dtype may repeat the type of the zero point.
     {"QuantizeLinear",
      R"(arg { name: "output_dtype" i: 7 })",
