@@ -23,6 +23,8 @@ constexpr ArgumentSpec<float> kSearchBeam{
     "entries of a node are followed if their scores exceed that of the node by less"};
 constexpr ArgumentSpec<int> kSearchTopN{
     "topN", 5, "the number of results of a sample", {[](int n) { return n >= 0; }, "at least 0"}};
+constexpr ArgumentSpec<std::string> kSearchHierarchy{"hierarchy", "",
+                                                     "that of HSoftmax; has no effect"};
 
 struct TreeNode {
   std::string name;
@@ -157,7 +159,7 @@ void RegisterHSoftmaxSearch() {
   RegisterSchema("HSoftmaxSearch", __FILE__)
       .NumInputs(3)
       .NumOutputs(2)
-      .Args(kSearchTree, kSearchBeam, kSearchTopN)
+      .Args(kSearchTree, kSearchBeam, kSearchTopN, kSearchHierarchy)
       .Input(0, "X", "[M, *] float: M samples; a vector is one sample")
       .Input(1, "W", "[N, *] float: a row of weights for each entry of each node")
       .Input(2, "b", "[N] float")
