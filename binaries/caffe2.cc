@@ -181,6 +181,9 @@ int main(int argc, char** argv) {
   } catch (const caffe2rt::UsageError& error) {
     caffe2rt::PrintError(error.what());
     return caffe2rt::kUsage;
+  } catch (const std::bad_alloc&) {
+    caffe2rt::PrintError(caffe2rt::OutOfMemoryNow().message());
+    return caffe2rt::kFailure;
   } catch (...) {
     caffe2rt::PrintError(caffe2rt::CurrentExceptionMessage());
     return caffe2rt::kFailure;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2rt/hsm.pb.h"
@@ -140,7 +141,7 @@ class HSoftmaxSearchOp final : public Operator<CPUContext> {
     if (found.node >= 0) {
       *name = nodes_[static_cast<size_t>(found.node)].name;
     } else {
-      *name = std::to_string(found.word);
+      *name = MakeString(found.word);
     }
     *score = found.score;
   }

@@ -310,7 +310,9 @@ Violations CheckLocks(const std::vector<SourceFile>& files) {
                                                 "caffe2_core/runtime/output_memory.h",
                                                 "operators/dataset/atomic_append.cc",
                                                 "operators/dataset/last_n_window_collector.cc",
-                                                "operators/optimizer/create_mutex.h"};
+                                                "operators/dataset/reservoir_sampling.cc",
+                                                "operators/optimizer/create_mutex.h",
+                                                "operators/state/atomic_fetch_add.cc"};
   // Searched first, because the pattern is slow.
   static const char* const words[] = {"mutex", "lock", "condition_variable"};
   Violations violations;
