@@ -48,7 +48,7 @@ class SparseNormalizeOp final : public Operator<CPUContext> {
                      ", want at least 1");
     const int64_t rows = param.dim(0), size = param.size_from_dim(1);
     param.data<T>();  // THROWS for another type
-    T* const values = Output(0)->mutable_data<T>();
+    T* const values = Output(0)->template mutable_data<T>();
     const Index* const index = indices.data<Index>();
     for (int64_t i = 0; i < indices.numel(); ++i) {
       CAFFE_ENFORCE(index[i] >= 0 && index[i] < rows, "element ", i, " of input 1 (indices) is ",

@@ -175,18 +175,18 @@ class FusedSparseAdagradOp : public Operator<CPUContext> {
                        "elements of input 2 (aux_param), want one for each position in the longest "
                        "segment");
     }
-    const Index* const indices = Input(indices_).data<Index>();
+    const Index* const indices = Input(indices_).template data<Index>();
     RequireRows(sizes, indices);
     const Segments<Index> all{.sizes = sizes,
                               .indices = indices,
                               .count = segments_.count(),
                               .offsets = segments_.OnHost(),
-                              .grad = Input(indices_ + 1).data<float>(),
-                              .weights = weighted_ ? Input(2).data<float>() : nullptr,
+                              .grad = Input(indices_ + 1).template data<float>(),
+                              .weights = weighted_ ? Input(2).template data<float>() : nullptr,
                               .mean = mean_};
-    const float* const rate = Input(indices_ + 2).data<float>();
-    const float* const param = Input(0).data<float>();
-    const float* const moment = Input(1).data<float>();
+    const float* const rate = Input(indices_ + 2).template data<float>();
+    const float* const param = Input(0).template data<float>();
+    const float* const moment = Input(1).template data<float>();
     float* const out_param = OutputData<float>(0, Input(0).sizes());
     float* const out_moment = OutputData<float>(1, Input(1).sizes());
     float* const gradients = weighted_ ? OutputData<float>(2, {sizes.count}) : nullptr;

@@ -27,7 +27,7 @@ class AtomicFetchAddOp final : public Operator<CPUContext> {
                        i == 1 ? " (mut_value)" : " (increment)");
       RequireElements<T>(Input(i));
     }
-    const T before = Input(1).data<T>()[0], increment = Input(2).data<T>()[0];
+    const T before = Input(1).template data<T>()[0], increment = Input(2).template data<T>()[0];
     // Unsigned, because a sum out of range wraps around.
     using Unsigned = std::make_unsigned_t<T>;
     *OutputData<T>(0, {}) =
