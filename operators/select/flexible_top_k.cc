@@ -3,7 +3,6 @@
 //   X float [..., n], K int64, one for each row
 //   ->  Flatten values float [sum of K], Flatten indices int64 [sum of K]
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
@@ -12,6 +11,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/element_type.h"
 #include "operators/common/inference.h"
+#include "operators/primitives/largest_entries.h"
 
 namespace caffe2rt {
 namespace {
@@ -50,40 +50,17 @@ class FlexibleTopKOp final : public Operator<CPUContext> {
     float* value = OutputData<float>(0, {rows.total});
     int64_t* index = OutputData<int64_t>(1, {rows.total});
     for (int64_t r = 0; r < rows.rows; ++r, x += rows.columns) {
-      SelectLargest(x, rows.columns, rows.counts[r]);
-      for (const Entry& entry : heap_) {
-        *value++ = entry.first;
-        *index++ = entry.second;
+      largest_.Select(x, rows.columns, rows.counts[r]);
+      for (const auto& [largest, position] : largest_.entries()) {
+        *value++ = largest;
+        *index++ = position;
       }
     }
     return true;
   }
 
  private:
-  using Entry = std::pair<float, int64_t>;
-
-  // Whether a ranks before b: it is larger, or equal with a lower index.
-  static bool Before(const Entry& a, const Entry& b) {
-    return a.first > b.first || (a.first == b.first && a.second < b.second);
-  }
-
-  // Leaves the k largest elements in the heap, largest first. The weakest one is at the top until
-  // the end. The steps define the order also where NaN makes elements incomparable.
-  void SelectLargest(const float* x, int64_t size, int64_t k) {
-    heap_.clear();
-    for (int64_t i = 0; i < size; ++i) {
-      const bool is_full = static_cast<int64_t>(heap_.size()) == k;
-      if (is_full && !(x[i] > heap_.front().first)) continue;
-      heap_.emplace_back(x[i], i);
-      std::push_heap(heap_.begin(), heap_.end(), Before);
-      if (!is_full) continue;
-      std::pop_heap(heap_.begin(), heap_.end(), Before);
-      heap_.pop_back();
-    }
-    std::sort_heap(heap_.begin(), heap_.end(), Before);
-  }
-
-  std::vector<Entry> heap_;
+  LargestEntries largest_;
 };
 
 class FlexibleTopKGradientOp final : public Operator<CPUContext> {

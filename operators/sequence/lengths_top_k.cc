@@ -3,7 +3,6 @@
 //   DATA float [N], LENGTHS int32 [S]  ->  TopKValue float [S, k], TopKIndices int32 [S, k]
 // A segment with fewer elements is filled up with the value 0 and the index -1.
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "caffe2_core/graph/gradient.h"
@@ -12,6 +11,7 @@
 #include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 #include "operators/common/segment_offsets.h"
+#include "operators/primitives/largest_entries.h"
 
 namespace caffe2rt {
 namespace {
@@ -45,12 +45,12 @@ class LengthsTopKOp final : public Operator<CPUContext> {
     float* value = OutputData<float>(0, {segments_.count(), k_});
     int32_t* index = OutputData<int32_t>(1, {segments_.count(), k_});
     for (int64_t s = 0; s < segments_.count(); ++s) {
-      SelectLargest(x + segments_.offset(s), segments_.length(s));
-      for (const Entry& entry : heap_) {
-        *value++ = entry.first;
-        *index++ = static_cast<int32_t>(entry.second);
+      largest_.Select(x + segments_.offset(s), segments_.length(s), k_);
+      for (const auto& [largest, position] : largest_.entries()) {
+        *value++ = largest;
+        *index++ = static_cast<int32_t>(position);
       }
-      const int64_t missing = k_ - static_cast<int64_t>(heap_.size());
+      const int64_t missing = k_ - static_cast<int64_t>(largest_.entries().size());
       value = std::fill_n(value, missing, 0.0f);
       index = std::fill_n(index, missing, -1);
     }
@@ -58,32 +58,9 @@ class LengthsTopKOp final : public Operator<CPUContext> {
   }
 
  private:
-  using Entry = std::pair<float, int64_t>;
-
-  // Whether a ranks before b: it is larger, or equal with a lower index.
-  static bool Before(const Entry& a, const Entry& b) {
-    return a.first > b.first || (a.first == b.first && a.second < b.second);
-  }
-
-  // Leaves the k largest elements in the heap, largest first. The weakest one is at the top until
-  // the end. The steps define the order also where NaN makes elements incomparable.
-  void SelectLargest(const float* x, int64_t size) {
-    heap_.clear();
-    for (int64_t i = 0; i < size; ++i) {
-      const bool is_full = static_cast<int64_t>(heap_.size()) == k_;
-      if (is_full && !(x[i] > heap_.front().first)) continue;
-      heap_.emplace_back(x[i], i);
-      std::push_heap(heap_.begin(), heap_.end(), Before);
-      if (!is_full) continue;
-      std::pop_heap(heap_.begin(), heap_.end(), Before);
-      heap_.pop_back();
-    }
-    std::sort_heap(heap_.begin(), heap_.end(), Before);
-  }
-
   const int64_t k_;
   SegmentOffsets<CPUContext> segments_;
-  std::vector<Entry> heap_;
+  LargestEntries largest_;
 };
 
 class LengthsTopKGradientOp final : public Operator<CPUContext> {
