@@ -220,8 +220,7 @@ const Command& PlanCommand() {
             kAllowFilesOption,
             {"input", "BLOB=VALUE", "",
              "FILE (.npy, .npz, TensorProto, image), d0,d1,... (random), or numbers: "
-             "320,320,0.625; "
-             "fed before the plan; may be repeated",
+             "320,320,0.625; fed before the plan; may be repeated",
              true},
             kCastOption,
             {"seed", "N", "1", "seed of random inputs and, if given, of the nets"},

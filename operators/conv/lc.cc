@@ -384,8 +384,7 @@ void RegisterLc() {
         .Traits({.family = OperatorFamily::kConv, .writes_float = true, .has_weights = true})
         .SetDoc(
             "Computes a locally connected layer: a convolution that has a filter and a bias for "
-            "each "
-            "position of the output. group must be 1.")
+            "each position of the output. group must be 1.")
         .Input(0, "X", "input, [N, C, H, W] or [N, H, W, C]; the number of spatial axes may differ")
         .Input(1, "filter",
                "weights, [out..., M, C, kernel...] in NCHW, [out..., M, kernel..., C] in NHWC")

@@ -209,10 +209,8 @@ void RegisterReservoirSampling() {
       .TensorInferenceFunction(InferReservoir)
       .SetDoc(
           "Keeps a random sample of num_to_collect rows of all data while it holds a mutex: each "
-          "row "
-          "is in the sample with the same probability. With object ids, each object is in it at "
-          "most "
-          "once. An empty reservoir starts a new sample.");
+          "row is in the sample with the same probability. With object ids, each object is in it "
+          "at most once. An empty reservoir starts a new sample.");
   RegisterCpuOperator<ReservoirSamplingOp>("ReservoirSampling", __FILE__);
   // Rows are collected, not computed.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ReservoirSampling", __FILE__);

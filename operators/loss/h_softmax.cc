@@ -274,8 +274,8 @@ void RegisterHSoftmax() {
           "Hierarchical softmax: the probability of a word is the product of the probabilities, on "
           "its path through a tree, of the entries that the path takes. The loss is the negative "
           "logarithm of it, with probabilities of an entry below 1e-20 taken for 1e-20. The "
-          "gradient "
-          "maker wants a gradient of intermediate_output, as in Caffe2, which is overwritten.");
+          "gradient maker wants a gradient of intermediate_output, as in Caffe2, which is "
+          "overwritten.");
   RegisterCpuOperator<HSoftmaxOp>("HSoftmax", __FILE__);
   RegisterGradient<GetHSoftmaxGradient>("HSoftmax", __FILE__);
 

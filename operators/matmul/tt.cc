@@ -130,8 +130,7 @@ void RegisterTt() {
       })
       .SetDoc(
           "Computes a linear layer whose weights are a product of cores (a tensor train). With "
-          "more "
-          "than one row, the order of the results is Caffe2's, which mixes the rows.");
+          "more than one row, the order of the results is Caffe2's, which mixes the rows.");
   RegisterCpuOperator<TTOp>("TT", __FILE__);
   // Caffe2 has no gradient either.
   RegisterGradient<GradientNotImplementedYet>("TT", __FILE__);

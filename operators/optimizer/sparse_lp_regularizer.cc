@@ -79,8 +79,7 @@ void RegisterSparseLpRegularizer() {
       .IdenticalTypeAndShapeOfInput(0)
       .SetDoc(
           "Shrinks the rows of param that indices name: with p = 1 each element moves by "
-          "reg_lambda "
-          "towards 0, at most to 0; with p = 2 it is multiplied by 1 - reg_lambda.");
+          "reg_lambda towards 0, at most to 0; with p = 2 it is multiplied by 1 - reg_lambda.");
   // The operator updates parameters after the backward pass. Caffe2 has no gradient maker either.
   RegisterCpuOperator<SparseLpRegularizerOp>("SparseLpRegularizer", __FILE__);
 }

@@ -150,8 +150,7 @@ void RegisterRowwiseRand() {
       .HasEffect(Effect::kRandom)
       .SetDoc(
           "Quantizes rows to codes of a few bits: multiples of a step from the least element, "
-          "rounded "
-          "at random, so that the mean of the result is the element, or to nearest.");
+          "rounded at random, so that the mean of the result is the element, or to nearest.");
   RegisterCpuOperator<ToRandRowsOp>("FloatToFusedRandRowwiseQuantized", __FILE__);
   RegisterSchema("FusedRandRowwiseQuantizedToFloat", __FILE__)
       .NumInputs(1)

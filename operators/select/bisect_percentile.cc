@@ -113,10 +113,8 @@ void RegisterBisectPercentile() {
           "Looks up the percentile of each element in the table of its column: percentile_mapping "
           "of an equal value, of which the last one counts, and otherwise a number between "
           "percentile_upper of the value below and percentile_lower of the value above, with "
-          "linear "
-          "interpolation. It is 0 below the first value of the table, 1 above the last one, and "
-          "NaN "
-          "for NaN.");
+          "linear interpolation. It is 0 below the first value of the table, 1 above the last one, "
+          "and NaN for NaN.");
   RegisterCpuOperator<BisectPercentileOp>("BisectPercentile", __FILE__);
   // The values are data, which have no gradient.
   RegisterGradient<NoGradient>("BisectPercentile", __FILE__);

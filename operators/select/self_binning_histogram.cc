@@ -156,9 +156,8 @@ void RegisterSelfBinningHistogram() {
       })
       .SetDoc(
           "Computes bins of the same width, or with logarithmic spacing of the same ratio, from "
-          "the "
-          "least to just above the largest element of all inputs, and counts the elements in each "
-          "bin. If the elements do not differ, all are in the first bin; without elements the "
+          "the least to just above the largest element of all inputs, and counts the elements in "
+          "each bin. If the elements do not differ, all are in the first bin; without elements the "
           "outputs are 0.");
   RegisterCpuOperator<SelfBinningHistogramOp>("SelfBinningHistogram", __FILE__);
   // Counts are no differentiable function.

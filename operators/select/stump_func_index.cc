@@ -56,8 +56,7 @@ void RegisterStumpFuncIndex() {
       })
       .SetDoc(
           "Splits the indices of the elements, in row-major order, at a threshold. Those of NaN "
-          "are "
-          "in Index_High.");
+          "are in Index_High.");
   RegisterCpuOperator<StumpFuncIndexOp>("StumpFuncIndex", __FILE__);
   // Indices have no gradient.
   RegisterGradient<NoGradient>("StumpFuncIndex", __FILE__);

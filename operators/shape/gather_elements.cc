@@ -245,8 +245,7 @@ void RegisterGatherElements() {
       .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Copies one element for each index, as ONNX's GatherElements does: the index replaces "
-          "the "
-          "coordinate along the axis.");
+          "the coordinate along the axis.");
   RegisterCpuOperator<GatherElementsOp>("GatherElements", __FILE__);
   RegisterGradient<GetGatherElementsGradient>("GatherElements", __FILE__);
 
@@ -282,8 +281,7 @@ void RegisterGatherElements() {
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(
           "Writes one element for each index into a copy of DATA: the index replaces the "
-          "coordinate "
-          "along the axis. Of updates of the same element, the last one counts.");
+          "coordinate along the axis. Of updates of the same element, the last one counts.");
   RegisterCpuOperator<ScatterOp>("Scatter", __FILE__);
   // As in Caffe2, the gradient is not defined.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Scatter", __FILE__);

@@ -108,8 +108,7 @@ void RegisterUnsafeCoalesce() {
       .Memory({.keeps_memory = true})
       .SetDoc(
           "Moves tensors into one piece of memory, so that operators can work on all of them at "
-          "once. "
-          "Writing the last output changes the others, and the reverse.");
+          "once. Writing the last output changes the others, and the reverse.");
   RegisterCpuOperator<UnsafeCoalesceOp>("UnsafeCoalesce", __FILE__);
   DeclareSharedMemory("UnsafeCoalesce", CoalescedNames);
   // As in Caffe2, no gradient maker.
