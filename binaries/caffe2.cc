@@ -82,7 +82,8 @@ void WarnOfIdleFlags() {
   }
 }
 
-int Main(std::vector<std::string> args) try {
+int Main(int argc, char** argv) try {
+  std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty()) {
     PrintHelp();
     return kUsage;
@@ -175,15 +176,12 @@ int main(int argc, char** argv) {
   caffe2rt::RemoveTemporariesOnSignals();
   const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);
   try {
-    const int code = caffe2rt::Main({argv + 1, argv + argc});
+    const int code = caffe2rt::Main(argc, argv);
     caffe2rt::FinishOutput(out);
     return code;
   } catch (const caffe2rt::UsageError& error) {
     caffe2rt::PrintError(error.what());
     return caffe2rt::kUsage;
-  } catch (const std::bad_alloc&) {
-    caffe2rt::PrintError(caffe2rt::OutOfMemoryNow().message());
-    return caffe2rt::kFailure;
   } catch (...) {
     caffe2rt::PrintError(caffe2rt::CurrentExceptionMessage());
     return caffe2rt::kFailure;
