@@ -135,6 +135,18 @@ int64_t DocumentedSizes::RowsOfSegments(const OpSchema::NamedDoc& doc,
 
 namespace {
 
+// Whether a text names the type: "uint8" does not name int8, nor "float16" float.
+bool NamesType(const std::string& text, const std::string& type) {
+  for (size_t at = text.find(type); at != std::string::npos; at = text.find(type, at + 1)) {
+    const size_t end = at + type.size();
+    const bool begins = at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0;
+    const bool ends =
+        end == text.size() || std::isdigit(static_cast<unsigned char>(text[end])) == 0;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
 // Types that a text names; float if it names none.
 std::string TypeOf(const OpSchema::NamedDoc& doc, bool fits, Random* random) {
   static const char* const kTypes[] = {"int32", "int64", "bool",   "string", "uint8",
@@ -142,7 +154,7 @@ std::string TypeOf(const OpSchema::NamedDoc& doc, bool fits, Random* random) {
   if (!fits && random->OneIn(16)) return kTypes[random->Below(std::size(kTypes))];
   std::vector<std::string> named;
   for (const char* const type : kTypes) {
-    if (Contains(doc.doc, type)) named.emplace_back(type);
+    if (NamesType(doc.doc, type)) named.emplace_back(type);
   }
   if (!named.empty()) return random->Pick(named);
   std::string name = doc.name;
